@@ -59,7 +59,10 @@ http::answer elect_site::leader() const {
 
 http::answer elect_site::ready() const {
   const std::scoped_lock guard(mutex_);
-  if (term_ != nullptr) return http::plain(200, "leads");
+  if (term_ != nullptr) {
+    return term_->remaining().count() > 0 ? http::plain(200, "leads")
+                                          : http::plain(503, "the lead is lost");
+  }
   return campaigns_ ? http::plain(200, "campaigns")
                     : http::plain(503, "neither leads nor campaigns");
 }

@@ -7,22 +7,18 @@
 namespace holdfast::cli {
 
 void add_listen(CLI::App& command, listen_options& options, const std::string& what_for) {
-  command
-      .add_option_function<std::string>(
-          "--listen",
-          [&options](const std::string& text) {
-            options.address = http::parse_listen_address(text);
-          },
-          what_for)
-      ->type_name("ADDRESS");
-  command
-      .add_option("--allow-host", options.hosts,
-                  "With --listen: another name by which browsers may call it, beside localhost, "
-                  "the name in ADDRESS and addresses. May be given several times")
-      ->type_name("NAME")
-      ->expected(1)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto* const listens = command.add_option_function<std::string>(
+      "--listen",
+      [&options](const std::string& text) { options.address = http::parse_listen_address(text); },
+      what_for);
+  listens->type_name("ADDRESS");
+  auto* const hosts = command.add_option(
+      "--allow-host", options.hosts,
+      "With --listen: another name by which browsers may call it, beside localhost, "
+      "the name in ADDRESS and addresses. May be given several times");
+  if (!options.address) hosts->needs(listens);
+  hosts->type_name("NAME")->expected(1)->allow_extra_args(false)->multi_option_policy(
+      CLI::MultiOptionPolicy::TakeAll);
 }
 
 std::unique_ptr<http::server> listen(const listen_options& options, http::site& what,

@@ -85,8 +85,11 @@ int serve(const serve_options& options, const context& shared) {
   auto how = options.look;
   if (options.doctor) how.doctor_every = options.doctor_every;
   std::vector<std::unique_ptr<watched_server>> servers;
-  for (const auto& [name, url] : servers_of(options, shared.connection.url)) {
+  how.longest_call = shared.connection.connect_timeout + shared.connection.response_timeout;
+  for (const auto& [name, url] : servers_of(options, "")) {
     refuse_password_in("--also", url, "HOLDFAST_PASSWORD or --password-file");
+  }
+  for (const auto& [name, url] : servers_of(options, shared.connection.url)) {
     servers.push_back(
         std::make_unique<watched_server>(name, shared.connection.connect_to(url), how));
   }

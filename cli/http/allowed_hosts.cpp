@@ -30,7 +30,11 @@ bool is_port(std::string_view text) {
 
 allowed_hosts::allowed_hosts(std::vector<std::string> names) : names_(std::move(names)) {
   names_.emplace_back("localhost");
-  for (auto& name : names_) name = in_small_letters(name);
+  for (auto& name : names_) {
+    const auto colon = name.find(':');
+    if (colon != name.npos && is_port(name.substr(colon + 1))) name.erase(colon);
+    name = in_small_letters(name);
+  }
 }
 
 bool allowed_hosts::includes(std::string_view host) const {

@@ -121,6 +121,7 @@ class server::daemon {
   visitors visitors_{visitors::limits{}};
   std::map<std::uint64_t, std::pair<MHD_Connection*, exchange*>> waiting_;
   std::uint64_t next_number_ = 0;
+  bool is_ending_ = false;
   const std::shared_ptr<mailbox> mailbox_ = std::make_shared<mailbox>();
   const bell stop_;
   std::thread thread_;
@@ -133,8 +134,7 @@ visitors::visitor* visitor_of(MHD_Connection* connection) {
   return info == nullptr ? nullptr : static_cast<visitors::visitor*>(info->socket_context);
 }
 
-// Nobody's request may be handled while an earlier one still waits: then how long it may be.
-constexpr milliseconds for_an_answer{10'000};
+constexpr const char* ends_now = "this program ends";
 
 }  // namespace
 
@@ -176,6 +176,8 @@ MHD_Result server::daemon::handle(void* self, MHD_Connection* connection, const 
     const auto refused = own.refusal(connection, method);
     return refused ? send(connection, *refused) : MHD_YES;
   }
+  // The library ends itself, hard, when a request waits at its end.
+  if (own.is_ending_) return send(connection, problem(503, ends_now));
   one.reply = own.ask_site(one);
   if (one.reply) return send(connection, *one.reply);
   own.wait_for_answer(connection, one);
@@ -275,7 +277,8 @@ void server::daemon::serve() {
 }
 
 void server::daemon::drain() {
-  give_up({}, true, "this program ends");
+  is_ending_ = true;
+  give_up({}, true, ends_now);
   MHD_run(library_);
   MHD_stop_daemon(library_);
 }

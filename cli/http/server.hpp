@@ -1,6 +1,7 @@
 // A small HTTP server: GET and HEAD, for probes, metrics and a page.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ class site {
   // The answer, or nothing when it comes by `later`.
   virtual std::optional<answer> get(const request& asked, answer_later later) = 0;
 };
+
+// So long a request may wait for its answer.
+inline constexpr std::chrono::milliseconds for_an_answer{10'000};
 
 // What a request that does not come in time is answered, and more than this many clients wait.
 struct server_limits {

@@ -19,9 +19,6 @@ namespace {
 
 using http::answer;
 
-// A look shows life before each server of a cluster, and none takes nearly so long.
-constexpr std::chrono::minutes stuck_after{2};
-
 struct refused {
   answer said;
 };
@@ -81,7 +78,7 @@ std::optional<answer> serve_site::get(const http::request& asked, http::answer_l
 
 answer serve_site::health() const {
   for (const auto& server : servers_) {
-    if (boot_time() - server->now().beat > stuck_after) {
+    if (boot_time() - server->now().beat > server->stuck_after()) {
       return http::plain(503, fmt::format("the thread that looks at {} is stuck", server->name()));
     }
   }
@@ -135,7 +132,8 @@ std::optional<answer> serve_site::api(std::string_view path, const http::request
 
 std::optional<answer> serve_site::made_aside(std::function<json_view()> make,
                                              const http::answer_later& later) {
-  const auto job = [make = std::move(make), later] {
+  const auto job = [make = std::move(make), later, until = boot_time() + http::for_an_answer] {
+    if (boot_time() > until) return;  // nobody waits for it any more
     try {
       later(json_answer(make()));
     } catch (const std::exception& error) {  // no memory, for example
@@ -149,6 +147,12 @@ std::optional<answer> serve_site::made_aside(std::function<json_view()> make,
 std::optional<answer> serve_site::one_lock(watched_server& server, std::string_view name_url,
                                            http::answer_later later) {
   const auto name = http::percent_decoded(name_url).value_or("");
+  if (!server.shows(name)) {
+    return http::problem(404, "names that do not match --pattern are not shown");
+  }
+  if (auto known = server.seen_of_another_library(name)) {
+    return json_answer(lock_view_of(server, *known));
+  }
   const auto tell = [&server, later = std::move(later)](result<lock_status> found) {
     later(found ? json_answer(lock_view_of(server, *found)) : failed_look(found.error()));
   };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 
 #include "cli/boot_clock.hpp"
 #include "cli/http/request.hpp"
@@ -186,10 +187,12 @@ json_view lock_view_of(const watched_server& server, const lock_status& lock) {
 }
 
 json_view clients_view(const watched_server& server, const look& seen) {
+  constexpr std::size_t most = 10'000;
+  const bool are_all = seen.clients.size() <= most;
   json_view view = {{"server", server.name()},
-                    {"complete", seen.clients_complete},
+                    {"complete", seen.clients_complete && are_all},
                     {"clients", json_view::array()}};
-  for (const auto& one : seen.clients) {
+  for (const auto& one : seen.clients | std::views::take(most)) {
     auto object = client_json(one.who);
     object["holds"] = names_json(one.holds);
     object["waits"] = names_json(one.waits);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <utility>
 
 namespace holdfast::cli {
@@ -10,20 +11,36 @@ namespace {
 
 constexpr auto unseen = std::numeric_limits<std::size_t>::max();
 
-// Adds the edges of one lock; false when there is no room for all of them.
-bool add_edges(const lock_status& lock, std::size_t most, std::map<std::string, holder>& nodes,
-               std::vector<waits_graph::edge>& edges) {
+using edges = std::vector<waits_graph::edge>;
+using ids = std::set<std::string>;
+
+// The edges of one lock for which `wanted` says so; false when there is no room for all of them.
+template <typename Wanted>
+bool add_edges(const lock_status& lock, std::size_t most, Wanted wanted, edges& all) {
   const bool any_will_do = lock.kind == lock_kind::semaphore && lock.holding > 1;
   for (const auto& waits : lock.queue) {
     for (const auto& has : lock.holders) {
       if (waits.who.id.empty() || has.who.id.empty() || waits.who.id == has.who.id) continue;
-      if (edges.size() >= most) return false;
-      nodes.emplace(waits.who.id, waits.who);
-      nodes.emplace(has.who.id, has.who);
-      edges.push_back({waits.who.id, has.who.id, lock.name, any_will_do});
+      if (!wanted(waits.who.id, has.who.id)) continue;
+      if (all.size() >= most) return false;
+      all.push_back({waits.who.id, has.who.id, lock.name, any_will_do});
     }
   }
   return true;
+}
+
+// Only these can be in a ring.
+ids those_who_hold_and_wait(const std::vector<lock_status>& locks) {
+  ids holding, both;
+  for (const auto& lock : locks) {
+    for (const auto& has : lock.holders) holding.insert(has.who.id);
+  }
+  for (const auto& lock : locks) {
+    for (const auto& waits : lock.queue) {
+      if (holding.contains(waits.who.id)) both.insert(waits.who.id);
+    }
+  }
+  return both;
 }
 
 // The strongly connected components of more than one node (Tarjan), without recursion: a chain may
@@ -95,39 +112,82 @@ class rings {
   std::vector<std::vector<std::size_t>> found_;
 };
 
-std::vector<std::vector<std::string>> cycles_of(const waits_graph& graph) {
+std::vector<std::vector<std::string>> cycles_of(const edges& all) {
   std::map<std::string, std::size_t> numbers;
-  for (const auto& node : graph.nodes) numbers.emplace(node.id, numbers.size());
-  std::vector<std::vector<std::size_t>> next(graph.nodes.size());
-  for (const auto& edge : graph.edges) {
+  std::vector<std::string> names;
+  const auto number_of = [&](const std::string& id) {
+    const auto [known, is_new] = numbers.emplace(id, names.size());
+    if (is_new) names.push_back(id);
+    return known->second;
+  };
+  std::vector<std::vector<std::size_t>> next;
+  for (const auto& edge : all) {
     // Whichever of them lets go, the wait is over: such an edge closes no ring.
-    if (!edge.any_holder_will_do) next[numbers[edge.from]].push_back(numbers[edge.to]);
+    if (edge.any_holder_will_do) continue;
+    const auto from = number_of(edge.from), to = number_of(edge.to);
+    next.resize(names.size());
+    next[from].push_back(to);
   }
   std::vector<std::vector<std::string>> cycles;
   for (const auto& ring : rings{std::move(next)}.find()) {
-    auto& ids = cycles.emplace_back();
-    for (const auto node : ring) ids.push_back(graph.nodes[node].id);
-    std::ranges::sort(ids);
+    auto& members = cycles.emplace_back();
+    for (const auto node : ring) members.push_back(names[node]);
+    std::ranges::sort(members);
   }
   std::ranges::sort(cycles);
   return cycles;
 }
 
-}  // namespace
-
-waits_graph make_waits_graph(const std::vector<lock_status>& locks, std::size_t most_edges) {
-  waits_graph graph;
+void add_nodes(const std::vector<lock_status>& locks, waits_graph& graph) {
+  ids shown;
+  for (const auto& edge : graph.edges) {
+    shown.insert(edge.from);
+    shown.insert(edge.to);
+  }
   std::map<std::string, holder> nodes;
+  const auto add = [&](const holder& who) {
+    if (shown.contains(who.id)) nodes.emplace(who.id, who);
+  };
   for (const auto& lock : locks) {
-    const bool all_shown = lock.waiting <= lock.queue.size() || lock.holders.empty();
-    if (!all_shown) graph.complete = false;
-    if (!add_edges(lock, most_edges, nodes, graph.edges)) {
-      graph.complete = false;
-      break;
-    }
+    for (const auto& has : lock.holders) add(has.who);
+    for (const auto& waits : lock.queue) add(waits.who);
   }
   for (auto& [id, who] : nodes) graph.nodes.push_back(std::move(who));
-  graph.cycles = cycles_of(graph);
+}
+
+}  // namespace
+
+// Rings are looked for first, among all who can be in one: what is not shown must not hide them.
+waits_graph make_waits_graph(const std::vector<lock_status>& locks, std::size_t most_edges) {
+  constexpr std::size_t most_searched = 1'000'000;
+  waits_graph graph;
+  const auto both = those_who_hold_and_wait(locks);
+  edges searched;
+  for (const auto& lock : locks) {
+    const bool all_shown = lock.waiting <= lock.queue.size() || lock.holders.empty();
+    const auto may_close_one = [&](const std::string& from, const std::string& to) {
+      return both.contains(from) && both.contains(to);
+    };
+    if (!all_shown || !add_edges(lock, most_searched, may_close_one, searched)) {
+      graph.complete = false;
+    }
+  }
+  graph.cycles = cycles_of(searched);
+  ids ringed;
+  for (const auto& ring : graph.cycles) ringed.insert(ring.begin(), ring.end());
+  const auto is_of_a_ring = [&](const std::string& from, const std::string& to) {
+    return ringed.contains(from) && ringed.contains(to);
+  };
+  const auto is_of_none = [&](const std::string& from, const std::string& to) {
+    return !is_of_a_ring(from, to);
+  };
+  for (const auto& lock : locks) {
+    if (!add_edges(lock, most_edges, is_of_a_ring, graph.edges)) graph.complete = false;
+  }
+  for (const auto& lock : locks) {
+    if (!add_edges(lock, most_edges, is_of_none, graph.edges)) graph.complete = false;
+  }
+  add_nodes(locks, graph);
   return graph;
 }
 

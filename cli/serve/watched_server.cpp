@@ -1,5 +1,7 @@
 #include "cli/serve/watched_server.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 #include <ctime>
 #include <utility>
@@ -66,6 +68,24 @@ watched_server::report watched_server::now() const {
 std::vector<lock_event> watched_server::events(const std::string& name) const {
   const std::scoped_lock guard(mutex_);
   return history_.of(name);
+}
+
+bool watched_server::shows(const std::string& name) const {
+  return options_.pattern == "*" || ::fnmatch(options_.pattern.c_str(), name.c_str(), 0) == 0;
+}
+
+std::optional<lock_status> watched_server::seen_of_another_library(const std::string& name) const {
+  const auto seen = now().last;
+  if (!options_.all_dialects || seen == nullptr) return std::nullopt;
+  const auto& all = seen->locks.locks;
+  const auto found = std::ranges::find_if(all, [&](const lock_status& lock) {
+    return lock.name == name && lock.dialect != "holdfast";
+  });
+  return found == all.end() ? std::nullopt : std::optional(*found);
+}
+
+milliseconds watched_server::stuck_after() const noexcept {
+  return std::max<milliseconds>(std::chrono::minutes{2}, 3 * options_.longest_call);
 }
 
 bool watched_server::is_fresh(const report& what) const {

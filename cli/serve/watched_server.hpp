@@ -25,6 +25,7 @@ struct look_options {
   std::string pattern = "*";  // over names
   std::chrono::milliseconds refresh{2'000};
   std::size_t most_locks = 10'000;
+  std::chrono::milliseconds longest_call{4'000};  // of the server, before it counts as silent
   bool all_dialects = false;
   std::optional<std::chrono::milliseconds> doctor_every{};  // none: it writes, so it is not run
 };
@@ -56,6 +57,15 @@ class watched_server {
   };
   report now() const;
   std::vector<lock_event> events(const std::string& name) const;
+
+  // Whether a lock of this name may be shown.
+  bool shows(const std::string& name) const;
+  // As the last look saw it; none of our own locks.
+  std::optional<lock_status> seen_of_another_library(const std::string& name) const;
+
+  // So long after its last sign of life the looking thread is stuck. It shows life before each
+  // server of a cluster.
+  std::chrono::milliseconds stuck_after() const noexcept;
 
   // Whether the last success is young enough.
   bool is_fresh(const report& what) const;

@@ -19,6 +19,11 @@ class workers {
     }
   }
 
+  // Calls under way are waited for, and those in the queue are not made.
+  ~workers() {
+    for (auto& one : threads_) one.request_stop();
+  }
+
   // False when too many wait already.
   bool take(std::function<void()> job) {
     {
@@ -34,7 +39,8 @@ class workers {
   void work(const std::stop_token& stop) {
     for (;;) {
       std::unique_lock lock(mutex_);
-      if (!changed_.wait(lock, stop, [this] { return !queue_.empty(); })) return;
+      changed_.wait(lock, stop, [this] { return !queue_.empty(); });
+      if (stop.stop_requested()) return;
       const auto job = std::move(queue_.front());
       queue_.pop_front();
       lock.unlock();

@@ -1,4 +1,5 @@
 // holdfast serve: what it shows of servers that are there, frozen, away, or not for everybody.
+#include <list>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -9,6 +10,8 @@
 
 namespace holdfast::cli_tests {
 namespace {
+
+using namespace std::string_literals;
 
 HOLDFAST_ON_EACH_SERVER(CommandLine);
 
@@ -223,13 +226,32 @@ TEST_P(CommandLine, ServesWithTheRightsOfAViewerAlone) {
     ASSERT_NE(object, refused.items.end());
     EXPECT_THAT(rights["optional"].get<words>(), ::testing::Contains("+" + (object + 1)->text));
   }
-  get_json(port, "locks/wages", 502);
+  get_json(port, "locks/wages", 404);
 
   child_process stranger(call(serve_words(), {"HOLDFAST_URL=unix://" + server.socket(),
                                               "HOLDFAST_USER=viewer", "HOLDFAST_PASSWORD=wr0ng"}));
   const auto its_port = port_of(stranger);
-  ASSERT_TRUE(eventually([&] { return http_get(its_port, "/readyz").body.size() > 30; }));
+  ASSERT_TRUE(eventually(
+      [&] { return http_get(its_port, "/readyz").body.find("WRONGPASS") != std::string::npos; }));
   EXPECT_THAT(http_get(its_port, "/readyz").body, Not(HasSubstr("wr0ng")));
+}
+
+// Requests that are still to be answered keep nobody waiting, and the library that answers HTTP
+// does not end the program.
+TEST_P(CommandLine, ServeEndsUnderRequests) {
+  const auto server = start();
+  const auto request = "GET /api/v1/locks HTTP/1.1\r\nHost: localhost\r\n\r\n"s;
+  std::string many;
+  for (int i = 0; i < 400; ++i) many += request;
+  for (int round = 0; round < 5; ++round) {
+    child_process program(call_at(server, serve_words()));
+    const auto port = port_of(program);
+    ASSERT_TRUE(sees_locks(port, 0));
+    std::list<support::raw_connection> clients;
+    for (int i = 0; i < 12; ++i) clients.emplace_back(http_endpoint(port)).send(many);
+    program.signal(SIGTERM);
+    EXPECT_EQ(program.wait(), exited(0));
+  }
 }
 
 TEST_P(CommandLine, TheDoctorComesOnlyWhenItIsCalled) {

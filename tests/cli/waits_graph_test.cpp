@@ -76,6 +76,18 @@ TEST(WaitsGraph, SaysWhenItHasNoRoomForAll) {
   EXPECT_FALSE(make_waits_graph({long_queue}).complete);
 }
 
+TEST(WaitsGraph, OtherWaitersHideNoRing) {
+  std::vector<std::string> crowd;
+  for (int i = 0; i < 100; ++i) crowd.push_back("w" + std::to_string(i));
+  const auto graph = make_waits_graph(
+      {lock("a", {"9"}, crowd), lock("x", {"1"}, {"2"}), lock("y", {"2"}, {"1"})}, 10);
+  EXPECT_EQ(graph.cycles, (cycles{{"1", "2"}}));
+  EXPECT_EQ(graph.edges.size(), 10U);
+  EXPECT_EQ(graph.edges[0].lock, "x");
+  EXPECT_EQ(graph.edges[1].lock, "y");
+  EXPECT_FALSE(graph.complete);
+}
+
 // Neither recursion nor a search that begins anew at each node would live through this.
 TEST(WaitsGraph, IsMadeOfALongChainAndALongRing) {
   constexpr int length = 50'000;

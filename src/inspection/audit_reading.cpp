@@ -94,7 +94,9 @@ audit_witness look_at(runtime::client_core& core, const std::set<std::string>& l
 void look_for(runtime::client_core& core, const std::set<std::string>& clients,
               audit_witness& beside) {
   known_clients known(core);
-  known.learn(std::vector<known_clients::wanted>(clients.begin(), clients.end()));
+  std::vector<known_clients::wanted> all;
+  for (const auto& one : clients) all.push_back({one});
+  known.learn(all);
   for (const auto& one : clients) {
     if (!known.entry_of(one) && !known.why_unknown(one)) beside.gone.insert(one);
   }

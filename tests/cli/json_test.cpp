@@ -41,6 +41,7 @@ TEST_P(CommandLine, EveryResultIsOneDocumentWhenAskedFor) {
   const std::vector<words> all = {{"status", "a"},
                                   {"ls"},
                                   {"watch", "a", "--count", "1"},
+                                  {"audit", "a"},
                                   {"release", "a", "--force", "--reason", "a test"},
                                   {"counter", "a", "get"},
                                   {"semaphore", "get", "a"},

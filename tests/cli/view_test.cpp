@@ -192,7 +192,8 @@ TEST_P(CommandLine, DoctorTellsWhatIsThereAndWhatIsMissing) {
   as_poor.environment.emplace_back("HOLDFAST_USER=poor");
   const auto poor = support::run(as_poor);
   EXPECT_EQ(poor.how, exited(1));
-  EXPECT_THAT(poor.output, ::testing::ContainsRegex("scripts +problem +withdraw: the server said"));
+  EXPECT_THAT(poor.output,
+              ::testing::ContainsRegex("scripts +problem +note of a grant: the server said"));
   EXPECT_THAT(poor.output, HasSubstr("-> give this user the rights that `holdfast acl '*' --kind "
                                      "operator` prints"));
 }

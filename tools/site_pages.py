@@ -35,6 +35,8 @@ def page_of(path):
         return "cli.md"
     if path in project.by_path:
         return inside if path.endswith(".md") or path.startswith("docs/") else f"{inside}.md"
+    if path.startswith("docs/") and (ROOT / path).is_file():  # a picture
+        return inside
     if any(other.startswith(path + "/") for other in project.by_path):
         return f"{inside}/index.md"
     return None

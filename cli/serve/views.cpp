@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <ranges>
+#include <span>
 
 #include "cli/boot_clock.hpp"
 #include "cli/http/request.hpp"
@@ -188,11 +188,11 @@ json_view lock_view_of(const watched_server& server, const lock_status& lock) {
 
 json_view clients_view(const watched_server& server, const look& seen) {
   constexpr std::size_t most = 10'000;
-  const bool are_all = seen.clients.size() <= most;
+  const auto shown = std::min(seen.clients.size(), most);
   json_view view = {{"server", server.name()},
-                    {"complete", seen.clients_complete && are_all},
+                    {"complete", seen.clients_complete && shown == seen.clients.size()},
                     {"clients", json_view::array()}};
-  for (const auto& one : seen.clients | std::views::take(most)) {
+  for (const auto& one : std::span(seen.clients).first(shown)) {
     auto object = client_json(one.who);
     object["holds"] = names_json(one.holds);
     object["waits"] = names_json(one.waits);

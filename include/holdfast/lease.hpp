@@ -129,7 +129,8 @@ class HOLDFAST_EXPORT [[nodiscard]] lease {
   ///
   /// Does not wait: the note is sent in the background. One that cannot be written is lost, and so
   /// is one whose server starts anew. Does nothing when the lock is not held any more. Readers of
-  /// one client that share a grant share its note: the last one counts.
+  /// one client that share a grant share its note, as the leases of a recursive mutex do: the last
+  /// one counts, and goes with the lease that set it.
   ///
   /// Throws `invalid_argument` for more than 256 bytes, `unsupported` for locks of a quorum, of
   /// other libraries, in a process's own memory and for several locks together, `forked` in the

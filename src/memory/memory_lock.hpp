@@ -16,6 +16,9 @@ class memory_lock final : public runtime::lock_driver {
               leasing::patience patience, bool may_stop, runtime::local_lock* local);
   ~memory_lock() override { end_timer(); }
 
+  // Of runtime::holding.
+  bool set_note(std::string_view) noexcept override { return false; }
+
  private:
   // Of runtime::lock_driver.
   void post(const leasing::effects& what, runtime::listener& who, bool drives) override

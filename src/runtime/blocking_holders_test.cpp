@@ -15,6 +15,7 @@ class fake_holding final : public holding {
   nanoseconds remaining() const noexcept override { return {}; }
   std::stop_token lost() override { return {}; }
   result<void> extend(milliseconds) override { return {}; }
+  bool set_note(std::string_view) noexcept override { return false; }
   bool give_back(const listener&) override { return false; }
   result<void> take_released() override { return {}; }
   result<void> give_back_and_wait() override { return {}; }

@@ -40,7 +40,7 @@ class holding {
   virtual result<void> extend(milliseconds duration) = 0;
   // What the grant is for, told to whoever looks at the lock; empty: nothing any more. Does not
   // wait. False: such a lock can have no note.
-  virtual bool set_note(std::string_view) noexcept { return false; }
+  virtual bool set_note(std::string_view text) noexcept = 0;
   // Tells each lock of Holdfast's own that this is, if the client with this engine keeps it on one
   // server: of what it tells there can be an audit trail. `token`: that of the whole.
   using telling = std::function<void(std::string_view name, lock_kind kind, std::uint64_t token)>;

@@ -21,6 +21,7 @@ class reader_group::reading final : public holding {
   lease_mode mode() const noexcept override { return of().mode(); }
   nanoseconds remaining() const noexcept override { return of().remaining(); }
   result<void> extend(milliseconds duration) override { return of().extend(duration); }
+  bool set_note(std::string_view text) noexcept override { return of().set_note(text); }
   void tell_own_locks(const engine& at, std::uint64_t token, const telling& tell) const override {
     of().tell_own_locks(at, token, tell);
   }

@@ -21,6 +21,7 @@ class recursive_holding final : public holding {
   nanoseconds remaining() const noexcept override { return whole_->remaining(); }
   std::stop_token lost() override { return whole_->lost(); }
   result<void> extend(milliseconds duration) override { return whole_->extend(duration); }
+  bool set_note(std::string_view text) noexcept override { return whole_->set_note(text); }
   void tell_own_locks(const engine& of, std::uint64_t token, const telling& tell) const override {
     whole_->tell_own_locks(of, token, tell);
   }

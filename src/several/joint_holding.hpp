@@ -30,6 +30,7 @@ class joint_holding final : public runtime::holding,
   nanoseconds remaining() const noexcept override;
   std::stop_token lost() override;
   result<void> extend(milliseconds duration) override;
+  bool set_note(std::string_view) noexcept override { return false; }
   void tell_own_locks(const runtime::engine& of, std::uint64_t token,
                       const telling& tell) const override;
 

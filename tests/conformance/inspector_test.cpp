@@ -207,6 +207,23 @@ TEST_P(Inspector, EachHolderHasItsNote) {
   EXPECT_TRUE(eventually([&] { return notes() == std::vector<std::string>{"1", "2", "3"}; }));
 }
 
+TEST_P(Inspector, EveryKindThatIsHeldCanHaveANote) {
+  const auto shown = [&](const char* name, lease held) {
+    held.set_note("why");
+    EXPECT_TRUE(eventually([&] { return look().status(name).holders.at(0).note == "why"; }))
+        << name;
+  };
+  shown("fair", redis().mutex("fair", {.fair = true}).acquire());
+  shown("bare", redis().mutex("bare", {.fencing = fencing::off}).acquire());
+  shown("deep", redis().recursive_mutex("deep").acquire());
+  shown("lead", redis().election("lead").acquire());
+  shown("read", redis().read_write_lock("read").shared().acquire());
+  shown("seen", redis().read_write_lock("seen").upgradeable().acquire());
+  shown("written", redis().read_write_lock("written").exclusive().acquire());
+  shown("mode", redis().mode_lock("mode").in(lock_mode::concurrent_write).acquire());
+  shown("seats", redis().semaphore("seats", {.permits = 2}).acquire());
+}
+
 TEST_P(Inspector, OnlyOneLockOfOursCanHaveANote) {
   const auto refuses = [](lease held) {
     try {

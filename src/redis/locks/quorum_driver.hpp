@@ -40,6 +40,7 @@ class quorum_driver final : public holding,
   nanoseconds remaining() const noexcept override;
   std::stop_token lost() override HOLDFAST_EXCLUDES(mutex_);
   result<void> extend(milliseconds duration) override HOLDFAST_EXCLUDES(mutex_);
+  bool set_note(std::string_view) noexcept override { return false; }
   bool give_back(const listener& who) override HOLDFAST_EXCLUDES(mutex_);
   result<void> take_released() override HOLDFAST_EXCLUDES(mutex_);
   result<void> give_back_and_wait() override;

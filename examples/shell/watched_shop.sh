@@ -20,7 +20,7 @@ trap 'exit 0' INT TERM
 again() {
   trap 'kill "$child" 2>/dev/null; wait; exit 0' INT TERM
   while :; do
-    "$@" &
+    "$@" 2>/dev/null & # at a terminal it says for whom it waits
     child=$!
     wait "$child" || sleep 1
   done
@@ -29,7 +29,7 @@ again() {
 # Buys one of five articles, which others want as well.
 buy() {
   article=$(($(od -An -N1 -tu1 /dev/urandom) % 5))
-  holdfast run --wait 30s --note "sale of $1" "stock:$article" -- sleep 0.7
+  exec holdfast run --wait 30s --note "sale of $1" "stock:$article" -- sleep 0.7
 }
 
 for buyer in ann bob cleo dan eve fay; do

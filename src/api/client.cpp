@@ -49,7 +49,7 @@ redis::session_settings session_of(const redis::server_url& url, const client_op
   session.client_name = connection_name(options.name);
   session.connect_timeout = options.connect_timeout;
   session.response_timeout = options.response_timeout;
-  for (const auto* script : dialects::catalog().front().scripts) session.scripts.push_back(script);
+  for (const auto* script : dialects::login_scripts()) session.scripts.push_back(script);
   return session;
 }
 

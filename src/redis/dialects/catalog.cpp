@@ -15,7 +15,8 @@
 namespace holdfast::dialects {
 namespace {
 
-// Loaded when logging in: token_release, which only slots of a cluster that move need, is not.
+// All but the last are loaded when logging in. Few programs write notes, and token_release, which
+// only slots of a cluster that move need, is not here.
 constexpr std::array mutex_scripts = {
     &scripts::holdfast_acquire,         &scripts::holdfast_renew,
     &scripts::holdfast_release,         &scripts::holdfast_withdraw,
@@ -38,18 +39,21 @@ constexpr std::array shared_scripts = {
     &scripts::holdfast_shared_acquire,      &scripts::holdfast_shared_renew,
     &scripts::holdfast_shared_release,      &scripts::holdfast_shared_withdraw,
     &scripts::holdfast_shared_set_permits,  &scripts::holdfast_value_block,
-    &scripts::holdfast_shared_lone_release, &scripts::holdfast_note_grants,
+    &scripts::holdfast_shared_lone_release, &scripts::holdfast_note_held,
+    &scripts::holdfast_note_grants,
 };
 
 constexpr std::array latch_scripts = {
     &scripts::holdfast_latch_change,
     &scripts::holdfast_latch_wait,
     &scripts::holdfast_latch_leave,
+    &scripts::holdfast_note_held,
 };
 
 constexpr std::array barrier_scripts = {
     &scripts::holdfast_barrier_arrive,
     &scripts::holdfast_barrier_leave,
+    &scripts::holdfast_note_held,
 };
 
 constexpr std::array counter_scripts = {&scripts::holdfast_counter};
@@ -142,6 +146,10 @@ const recipe& native_latch() noexcept {
 const recipe& native_barrier() noexcept {
   static const never_destroyed<barrier_recipe> only;
   return *only;
+}
+
+std::span<const resp::script* const> login_scripts() noexcept {
+  return std::span(mutex_scripts).first(mutex_scripts.size() - 1);
 }
 
 std::span<const resp::script* const> viewer_scripts() noexcept { return looking_scripts; }

@@ -28,6 +28,9 @@ struct catalog_entry {
 };
 std::span<const catalog_entry> catalog();
 
+// Those that a client loads when it logs in.
+std::span<const resp::script* const> login_scripts() noexcept;
+
 // Scripts sent beside it to look at locks of any kind.
 std::span<const resp::script* const> viewer_scripts() noexcept;
 

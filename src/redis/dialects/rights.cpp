@@ -156,10 +156,6 @@ rights rights_of(std::string_view kind, std::string_view names, const key_space&
   std::set<std::string> keys;
   add_words(known.keys, keys);
   for (const auto& key : keys) needed.keys.insert(pattern_of(key, names, space));
-  if (keys.contains("held") && kind != viewer_kind) {
-    const auto* const lists = &scripts::holdfast_note_held;
-    add_scripts({&lists, 1}, needed);
-  }
   add_kind(kind, space, needed);
   return needed;
 }

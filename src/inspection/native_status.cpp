@@ -118,12 +118,16 @@ sight read_sight(const resp::value& answer) {
   return seen;
 }
 
-void add_clients(const sight& seen, std::vector<known_clients::wanted>& clients) {
+void add_holders(const sight& seen, std::vector<known_clients::wanted>& clients) {
   if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
     clients.push_back({held->client});
   } else if (const auto* shared = std::get_if<dialects::lock_shared>(&seen.what)) {
     for (const auto& one : shared->holders) clients.push_back({one.client});
   }
+}
+
+void add_clients(const sight& seen, std::vector<known_clients::wanted>& clients) {
+  add_holders(seen, clients);
   for (const auto& place : seen.queue.first) clients.push_back({place.client});
 }
 
@@ -171,14 +175,7 @@ lock_status show(sight seen, const lock_key& key, known_clients& known) {
   return status;
 }
 
-sight look_and_learn(runtime::client_core& core, const lock_key& key, known_clients& known,
-                     const redis_locks::bound& within = {}) {
-  auto seen = read_sight(inspect(core, key, within));
-  known.learn(with_notes(seen, key));
-  return seen;
-}
-
-// What `look_and_learn` has learnt.
+// `known` has learnt them.
 void add_notes(const sight& seen, const lock_key& key, const known_clients& known,
                lock_status& status) {
   if (const auto* held = std::get_if<dialects::lock_held>(&seen.what)) {
@@ -203,9 +200,9 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
   broken.name = key.name();
   known_clients known(core);
   // First: a holder that hears of the break may end, and the registry knows it no more.
-  auto seen = read_sight(inspect(core, key));
-  seen.queue.first.clear();
-  known.learn(with_notes(seen, key));
+  std::vector<known_clients::wanted> holders;
+  add_holders(read_sight(inspect(core, key)), holders);
+  known.learn(holders);
   const auto plain = dialects::read_break(
       key, calls::ask_in_time(core, key.slot(), [&](resp::writer& out, server_time not_after) {
         dialects::write_break(key, not_after, out);
@@ -244,7 +241,8 @@ lock_status break_native(runtime::client_core& core, const lock_key& key) {
 
 lock_status status_of(runtime::client_core& core, const lock_key& key, known_clients& known,
                       const redis_locks::bound& within) {
-  const auto seen = look_and_learn(core, key, known, within);
+  const auto seen = read_sight(inspect(core, key, within));
+  known.learn(with_notes(seen, key));
   auto status = show(seen, key, known);
   add_notes(seen, key, known, status);
   return status;

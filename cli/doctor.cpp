@@ -31,22 +31,10 @@ struct doctor_options {
   std::chrono::milliseconds interval = 1min;
 };
 
-const char* show(severity level) {
-  switch (level) {
-    case severity::ok:
-      return "ok";
-    case severity::warning:
-      return "warning";
-    case severity::problem:
-      return "problem";
-  }
-  return "unknown";
-}
-
 std::string as_table(const std::vector<finding>& findings) {
   table rows({"CHECK", "RESULT", "FOUND"});
   for (const auto& found : findings) {
-    rows.add({printable(found.check), show(found.level), printable_message(found.detail)});
+    rows.add({printable(found.check), name_of(found.level), printable_message(found.detail)});
     if (!found.remedy.empty()) rows.add({"", "", "-> " + printable_message(found.remedy)});
   }
   return rows.text();
@@ -54,7 +42,7 @@ std::string as_table(const std::vector<finding>& findings) {
 
 nlohmann::ordered_json as_json(const finding& found) {
   return {{"check", found.check},
-          {"result", show(found.level)},
+          {"result", name_of(found.level)},
           {"found", found.detail},
           {"remedy", found.remedy}};
 }
@@ -101,7 +89,7 @@ void tell(const std::vector<finding>& changes, const context& shared) {
       print(object.dump(-1, ' ', true, nlohmann::ordered_json::error_handler_t::replace) + "\n");
     } else {
       const auto remedy = found.remedy.empty() ? "" : " -> " + found.remedy;
-      print(fmt::format("{}  {}  {}: {}\n", at, show(found.level), printable(found.check),
+      print(fmt::format("{}  {}  {}: {}\n", at, name_of(found.level), printable(found.check),
                         printable_message(found.detail + remedy)));
     }
   }

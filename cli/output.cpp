@@ -92,6 +92,18 @@ const char* name_of(lock_kind of) {
   return "unknown";
 }
 
+const char* name_of(finding::severity level) {
+  switch (level) {
+    case finding::severity::ok:
+      return "ok";
+    case finding::severity::warning:
+      return "warning";
+    case finding::severity::problem:
+      break;
+  }
+  return "problem";
+}
+
 std::string table::text() const {
   std::vector<std::size_t> widths(rows_.front().size());
   for (const auto& row : rows_) {

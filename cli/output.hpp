@@ -39,6 +39,7 @@ int report_exception(const context& shared, const std::exception& error);
 
 const char* name_of(lock_state what);
 const char* name_of(lock_kind of);
+const char* name_of(finding::severity level);
 
 // JSON text holds no bytes that are not UTF-8: such a name is marked, and also given in hex.
 void add_text(nlohmann::ordered_json& object, const std::string& key, const std::string& text);

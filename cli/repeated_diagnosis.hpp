@@ -1,4 +1,4 @@
-// What has changed from one diagnosis of a server to the next.
+// Compares each diagnosis of a server with the one before.
 #pragma once
 
 #include <algorithm>

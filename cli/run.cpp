@@ -144,13 +144,12 @@ void take_words(locked_options& options, std::vector<std::string>& names, contex
   options.name = options.lock.label();
   options.command = shared.operands;
   if (options.command.empty()) throw CLI::RequiredError("a command after --");
-  const bool has_notes = options.lock.of != lock_choice::kind::all_of &&
-                         options.lock.how == dialect{} && !options.lock.quorum.given();
+  const bool is_ours = options.lock.how == dialect{} && !options.lock.quorum.given();
+  const bool has_notes = is_ours && options.lock.of != lock_choice::kind::all_of;
   if (!options.note.empty() && !has_notes) {
     throw CLI::ValidationError("--note",
                                "only one lock of Holdfast's own, on one server, can have a note");
   }
-  const bool is_ours = options.lock.how == dialect{} && !options.lock.quorum.given();
   if (!options.audit.empty() && !is_ours) {
     throw CLI::ValidationError(
         "--audit", "only Holdfast's own locks, and none of a quorum, have an audit trail");

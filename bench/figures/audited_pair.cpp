@@ -1,4 +1,4 @@
-// What does an audit trail cost the pair that it tells of, and what the server?
+// Measures how much longer a pair takes, and how much more the server does, with an audit trail.
 #include <string>
 #include <vector>
 

@@ -13,8 +13,8 @@
 
 namespace holdfast::cli::http {
 
-// What is to be read here. Both are called on the server's only thread, so they must not wait for
-// anything, a lock server least of all.
+// The answers that a program gives. The server asks for them on its only thread, so they must not
+// wait for anything, a lock server least of all.
 class site {
  public:
   site() = default;

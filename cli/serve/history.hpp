@@ -1,4 +1,4 @@
-// What has happened to locks, as far as two looks one after another tell.
+// Changes of locks, found by comparing each look with the one before.
 #pragma once
 
 #include <chrono>

@@ -25,7 +25,7 @@ struct lock_query {
   std::size_t per_page = 100;
 };
 
-// What is wrong with it is thrown as std::invalid_argument.
+// Throws std::invalid_argument that says what is wrong with it.
 lock_query parse_lock_query(const std::map<std::string, std::string>& query);
 
 struct lock_page {

@@ -1,4 +1,4 @@
-// What was seen of one server at one moment.
+// The locks and clients of one server, as serve saw them at one moment.
 #pragma once
 
 #include <chrono>

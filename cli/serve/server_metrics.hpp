@@ -1,4 +1,4 @@
-// What was seen, as metrics of `serve`.
+// Shows the last look at each server as metrics.
 #pragma once
 
 #include <memory>

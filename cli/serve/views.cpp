@@ -130,18 +130,6 @@ json_view unseen_json(const look& seen) {
   return all;
 }
 
-const char* show(finding::severity level) {
-  switch (level) {
-    case finding::severity::ok:
-      return "ok";
-    case finding::severity::warning:
-      return "warning";
-    case finding::severity::problem:
-      break;
-  }
-  return "problem";
-}
-
 }  // namespace
 
 json_view server_view(const watched_server& server) {
@@ -223,7 +211,7 @@ json_view doctor_view(const watched_server& server, const diagnosis& health) {
                     {"findings", json_view::array()},
                     {"age_ms", (boot_time() - health.done_at).count()}};
   for (const auto& one : health.findings) {
-    view["findings"].push_back({{"severity", show(one.level)},
+    view["findings"].push_back({{"severity", name_of(one.level)},
                                 {"check", one.check},
                                 {"detail", as_utf8(one.detail)},
                                 {"remedy", as_utf8(one.remedy)}});

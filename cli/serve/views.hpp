@@ -1,4 +1,4 @@
-// What was seen, as the JSON of `serve`: docs/serve.openapi.json describes it.
+// Shows looks as JSON. docs/serve.openapi.json describes it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -15,10 +15,6 @@ constexpr std::size_t longest_text = 128;
 constexpr std::size_t entry_size = 5;  // in a reply, without notes
 constexpr std::size_t longest_note = 256;
 
-std::int64_t number_or_zero(std::string_view text) noexcept {
-  return std::max<std::int64_t>(parse_number<std::int64_t>(text).value_or(0), 0);
-}
-
 }  // namespace
 
 client_place::client_place(const key_space& space, std::string_view client)
@@ -80,11 +76,12 @@ client_verdict read_client(const resp::value& v) {
                         std::ranges::all_of(v.items, &resp::value::is_text);
   if (!is_entry) return refused_or_not_understood("read client", v);
   const auto& field = v.items;
-  client_entry entry{.host = std::string(cut(field[0].text, longest_text)),
-                     .pid = number_or_zero(field[1].text),
-                     .program = std::string(cut(field[2].text, longest_text)),
-                     .version = std::string(cut(field[3].text, longest_text)),
-                     .since = server_time(microseconds(number_or_zero(field[4].text)))};
+  client_entry entry{
+      .host = std::string(cut(field[0].text, longest_text)),
+      .pid = number_or_zero<std::int64_t>(field[1].text),
+      .program = std::string(cut(field[2].text, longest_text)),
+      .version = std::string(cut(field[3].text, longest_text)),
+      .since = server_time(microseconds(number_or_zero<std::int64_t>(field[4].text)))};
   for (auto at = entry_size; at < field.size(); ++at) {
     entry.notes.emplace_back(cut(field[at].text, longest_note));
   }

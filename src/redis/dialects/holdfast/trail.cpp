@@ -27,11 +27,6 @@ std::optional<Enum> named(const std::array<const char*, Size>& names, std::strin
   return static_cast<Enum>(at - names.begin());
 }
 
-template <typename Number>
-Number number_or_zero(std::string_view text) noexcept {
-  return std::max<Number>(parse_number<Number>(text).value_or(0), 0);
-}
-
 std::int64_t ms_between(monotonic_time from, monotonic_time to) noexcept {
   return std::max<std::int64_t>(std::chrono::floor<milliseconds>(to - from).count(), 0);
 }
